@@ -1,0 +1,1 @@
+"""The factory: domain (pure) < storage < stages < factory < cli. Of the distribution terminal-task-forge."""

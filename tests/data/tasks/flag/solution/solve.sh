@@ -1,0 +1,1 @@
+echo raised > /srv/flag

@@ -1,0 +1,1 @@
+[ "$(cat /app/greeting.txt)" = hello ]
